@@ -1,0 +1,1 @@
+"""Floor 4: the use cases: scan paths, with workers, progress events and cancelling."""

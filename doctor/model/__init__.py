@@ -1,0 +1,1 @@
+"""Floor 0: frozen nouns and enums; standard library and msgspec only."""

@@ -1,0 +1,1 @@
+"""Floor 2: rules as data: load, validate, compile, lint, explain."""
