@@ -142,16 +142,23 @@ class RemedyRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     by_framework: dict[str, Setting] = {}
 
 
+class Sentence(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A sentence that is only said where ``when`` is true; an unknown condition leaves it out."""
+
+    say: str
+    when: str = ""
+
+
 class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What is wrong, why, what mends it and how one sees that it is mended.
 
-    ``because`` is a list of sentences with ``{name}`` placeholders; a sentence whose names are unknown is
-    left out, so that the paragraph only ever says what this case proves.
+    ``because`` is a list of sentences with ``{name}`` placeholders, each a text or a text with its condition. A
+    sentence whose names are unknown is left out, so that the paragraph only ever says what this case proves.
     """
 
     title: str
     severity: Severity
-    because: tuple[str, ...]
+    because: tuple[Union[str, Sentence], ...]
     remedies: tuple[RemedyRule, ...]
     verify: str
     id: str = ""
@@ -159,3 +166,8 @@ class Cause(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     rivals: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     origin: str = ""
+
+    @property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """Return the because sentences, each with its condition."""
+        return tuple(one if isinstance(one, Sentence) else Sentence(one) for one in self.because)
