@@ -178,7 +178,7 @@ def _of_finding(finding: Finding, file_index: int, signature: Signature) -> Even
         signature=signature.id,
         file=finding.file,
         line=finding.line,
-        text=", ".join(f"{name} = {value}" for name, value in finding.fields.items()),
+        text=finding.text,
         run=finding.run,
         speaker=speaker,
         fields={**signature.sets, **finding.fields},
