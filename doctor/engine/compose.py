@@ -11,7 +11,7 @@ from doctor.engine.event import Event
 from doctor.engine.prescribe import explain_cause, next_steps_of, prescribe, title_of
 from doctor.model.diagnosis import Diagnosis, Evidence
 from doctor.model.log import ExceptionBlock, LogFile, Occurrence
-from doctor.model.vocabulary import Place, Severity, Verdict
+from doctor.model.vocabulary import Place, Role, Severity, Verdict
 from doctor.rulebook.book import Rulebook
 
 MAX_EVIDENCE = 40
@@ -70,19 +70,20 @@ def _diagnosis(
     if len(ranks) > 1:
         facts["ranks"] = ranks
     charts = tuple(c.event.chart for _, c in members if c.event.chart is not None)[:2]
+    follows = place is Place.CONSEQUENCE and first.event.role is Role.CASCADE and first.event.signature
     return Diagnosis(
         id=first.cause,
-        title=title_of(cause, first.scope),
+        title=follows.title if follows else title_of(cause, first.scope),
         role=place,
         severity=severity,
         confidence=max((c.confidence for _, c in members), key=lambda confidence: confidence.order),
-        because=explain_cause(cause, first.scope),
+        because="It follows from the root; mend that." if follows else explain_cause(cause, first.scope),
         path=first.path,
         evidence=tuple(_evidence(members, counts)),
         facts=facts,
         missing=first.missing,
-        remedies=prescribe(cause, first.scope),
-        rivals=tuple(rival for rival in cause.rivals if rival != first.cause),
+        remedies=() if follows else prescribe(cause, first.scope),
+        rivals=() if follows else tuple(rival for rival in cause.rivals if rival != first.cause),
         consequences=consequences,
         charts=charts,
     )

@@ -56,7 +56,10 @@ def _conclude_all(
 def _place(
     concluded: Sequence[tuple[int, Conclusion]], timeline: Timeline
 ) -> list[tuple[Place, list[tuple[int, Conclusion]]]]:
-    """Fold conclusions of one cause together and give each its place: root, consequence or warning."""
+    """Fold conclusions of one cause together and give each its place: root, consequence or warning.
+
+    A wrapper reports another failure; where that failure is known, the report adds nothing and is left out.
+    """
     root = _find_root(concluded, timeline)
     folded: dict[str, list[tuple[int, Conclusion]]] = {}
     for index, conclusion in concluded:
@@ -66,7 +69,7 @@ def _place(
         if root is not None and root in members:
             members.remove(root)
             placed.insert(0, (Place.ROOT, [root, *members]))
-        else:
+        elif root is None or not all(member.event.role is Role.WRAPPER for _, member in members):
             placed.append((_place_of(members, root, timeline), members))
     order = {Place.ROOT: 0, Place.CONSEQUENCE: 1, Place.WARNING: 2}
     return sorted(placed, key=lambda item: order[item[0]])[:MAX_DIAGNOSES]

@@ -114,11 +114,12 @@ def add_path(page: Page, diagnosis: Diagnosis, verbose: bool) -> None:
     if not diagnosis.path:
         return
     page.heading("How this was concluded")
-    hidden = 0 if verbose else max(len(diagnosis.path) - MAX_STEPS, 0)
-    if hidden:
-        page.paragraph(f"{hidden} earlier questions; -v shows them", "dim")
+    # What was ruled out only matters to those who doubt; the answers that led here matter to everyone.
+    last = len(diagnosis.path) - 1
+    led = [step for at, step in enumerate(diagnosis.path) if step.answer != "no" or at == last][-MAX_STEPS:]
+    shown = diagnosis.path if verbose else led
     indent = INDENT + " " * 9
-    for step in diagnosis.path[hidden:]:
+    for step in shown:
         start = len(page.lines)
         page.paragraph(step.ask, first=indent)
         answer = pad(one_line(step.answer), 9)
@@ -127,6 +128,9 @@ def add_path(page: Page, diagnosis: Diagnosis, verbose: bool) -> None:
         # What an answer lacked is said among the missing facts.
         if step.answer != "unknown" or verbose:
             page.paragraph(step.by, "dim", first=indent, most=0 if verbose else 1)
+    if len(shown) < len(diagnosis.path):
+        hidden = len(diagnosis.path) - len(shown)
+        page.paragraph(f"{counted(hidden, 'other question')} ruled something out; -v shows them", "dim")
 
 
 def add_outlook(page: Page, diagnosis: Diagnosis, report: ScanReport) -> None:

@@ -175,12 +175,18 @@ def _children(node: ast.expr, column: ColumnOf) -> list[ast.expr]:
     if isinstance(node, ast.BinOp) and isinstance(node.op, _ARITHMETIC):
         return [node.left, node.right]
     if isinstance(node, ast.IfExp):
-        return [node.test, node.body, node.orelse]
+        # None as a branch says "unknown": a if c else None
+        branches = [one for one in (node.body, node.orelse) if not _is_none(one)]
+        return [node.test, *branches]
     if isinstance(node, ast.Compare):
         return _compared(node, column)
     if isinstance(node, ast.Call):
         return _arguments(node, column)
     raise ExpressionError(f"{type(node).__name__} is not part of this language", column(node))
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _compared(node: ast.Compare, column: ColumnOf) -> list[ast.expr]:
