@@ -13,9 +13,11 @@ from doctor.engine.stage import read_framework, read_stage
 from doctor.engine.walk import compute_lets, walk_tree
 from doctor.model.diagnosis import MissingFact, Step
 from doctor.model.log import Field, LogFile, Occurrence
-from doctor.model.vocabulary import Confidence
+from doctor.model.vocabulary import Confidence, Role, Severity
 from doctor.rulebook.book import Rulebook
 
+# What is left to say where a launcher reports a failure and nothing tells of the failure itself.
+UNKNOWN_EXIT = "unknown.exit"
 # What the catch-all calls an exception or fatal line that no signature knows.
 _FATAL_LINES = frozenset(
     {
@@ -92,6 +94,9 @@ def conclude(
             path=walk.path,
             missing=walk.missing,
         )
-    if signature.cause:
-        return Conclusion(event=event, cause=signature.cause, confidence=signature.confidence, scope=scope)
-    return None
+    cause = signature.cause
+    if not cause and signature.role is Role.WRAPPER and signature.severity.order >= Severity.ERROR.order:
+        cause = UNKNOWN_EXIT
+    if not cause:
+        return None
+    return Conclusion(event=event, cause=cause, confidence=signature.confidence, scope=scope)

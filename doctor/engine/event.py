@@ -16,7 +16,7 @@ from doctor.engine.series import Finding
 from doctor.model.diagnosis import Chart
 from doctor.model.log import ExceptionBlock, LogFile, Occurrence, Speaker
 from doctor.model.rule import Signature
-from doctor.model.vocabulary import Role
+from doctor.model.vocabulary import Role, Severity
 
 
 class Kind(enum.Enum):
@@ -76,8 +76,15 @@ def read_events(
 
 
 def _explains(event: Event) -> bool:
-    """Return whether a known signal accounts for the exceptions around it; advice and noise do not."""
-    return event.role in (Role.INITIATING, Role.CASCADE, Role.WRAPPER, Role.TEARDOWN, Role.HARMLESS)
+    """Return whether a known signal accounts for the exceptions around it: by a cause, as a report or as noise.
+
+    Advice and mere context do not, nor does a warning for an exception that ended the program.
+    """
+    signature = event.signature
+    if signature is None or signature.role in (Role.WRAPPER, Role.TEARDOWN, Role.HARMLESS):
+        return True
+    harmful = signature.severity.order >= Severity.ERROR.order
+    return harmful and signature.role is not Role.ADVICE and bool(signature.opens or signature.cause)
 
 
 def _chains(blocks: Sequence[ExceptionBlock]) -> dict[int, tuple[ExceptionBlock, ...]]:

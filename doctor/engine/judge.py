@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Optional
 
 from doctor.engine.compose import Judgement, compose
-from doctor.engine.conclude import Conclusion, conclude
+from doctor.engine.conclude import UNKNOWN_EXIT, Conclusion, conclude
 from doctor.engine.event import Event, Kind, read_events
 from doctor.engine.order import Timeline, can_be_root, order_events
 from doctor.engine.series import judge_series
@@ -85,9 +85,9 @@ def _fold_key(conclusion: Conclusion) -> str:
 def _find_root(concluded: Sequence[tuple[int, Conclusion]], timeline: Timeline) -> Optional[tuple[int, Conclusion]]:
     """Return the conclusion that explains the rest, or None where nothing harmful was seen.
 
-    In order: what can be what broke and was not outlived; then wrappers and cascades, which at least say that something
-    broke; then harmful events that the job outlived. Within a class the last run of a log counts before earlier
-    ones, and the first event before later ones.
+    In order: what can be what broke and was not outlived; then a launcher's report that tells how a process ended;
+    then cascades; then bare reports; then harmful events that the job outlived. Within a class the last run of a log
+    counts before earlier ones, and the first event before later ones.
     """
     fatal = [item for item in concluded if can_be_root(item[1].event)]
     fresh = [item for item in fatal if not timeline.alive_after(item[0])]
@@ -101,8 +101,11 @@ def _find_root(concluded: Sequence[tuple[int, Conclusion]], timeline: Timeline) 
         return best or stray
     followers = [item for item in concluded if item[1].event.role in (Role.CASCADE, Role.WRAPPER)]
     harmful = [item for item in followers if _severity(item[1].event).order >= Severity.ERROR.order]
+    telling = [item for item in harmful if item[1].cause != UNKNOWN_EXIT]
+    reports = [item for item in telling if item[1].event.role is Role.WRAPPER]
     outlived = [item for item in fatal if item[1].event.kind is not Kind.UNKNOWN]
-    return _first_of_last_run(harmful) or _first_of_last_run(outlived)
+    candidates = (reports, telling, harmful, outlived)
+    return next((first for items in candidates if (first := _first_of_last_run(items))), None)
 
 
 def _broke_first(stray: tuple[int, Conclusion], known: tuple[int, Conclusion]) -> bool:
