@@ -103,7 +103,7 @@ def _find_root(concluded: Sequence[tuple[int, Conclusion]], timeline: Timeline) 
     harmful = [item for item in followers if _severity(item[1].event).order >= Severity.ERROR.order]
     telling = [item for item in harmful if item[1].cause != UNKNOWN_EXIT]
     reports = [item for item in telling if item[1].event.role is Role.WRAPPER]
-    outlived = [item for item in fatal if item[1].event.kind is not Kind.UNKNOWN]
+    outlived = [i for i in fatal if i[1].event.kind is not Kind.UNKNOWN and i[0] not in timeline.recovered]
     candidates = (reports, telling, harmful, outlived)
     return next((first for items in candidates if (first := _first_of_last_run(items))), None)
 

@@ -7,7 +7,7 @@ stamp is never allowed to reorder one file.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -24,10 +24,11 @@ class Timeline(msgspec.Struct, frozen=True):
 
     events: tuple[Event, ...]
     survived: frozenset[int]  # indexes into ``events``
+    recovered: frozenset[int] = frozenset()
 
     def alive_after(self, index: int) -> bool:
-        """Return whether the job went on normally after the event."""
-        return index in self.survived
+        """Return whether the job went on normally after the event, or says itself that it got over it."""
+        return index in self.survived or index in self.recovered
 
 
 def order_events(logs: Sequence[LogFile], events: Sequence[Event]) -> Timeline:
@@ -41,7 +42,20 @@ def order_events(logs: Sequence[LogFile], events: Sequence[Event]) -> Timeline:
 
     ordered = sorted(events, key=key)
     survived = {i for i, event in enumerate(ordered) if _outlived(event, logs[event.file_index])}
-    return Timeline(tuple(ordered), frozenset(survived))
+    return Timeline(tuple(ordered), frozenset(survived), frozenset(_recovered(ordered)))
+
+
+def _recovered(events: Sequence[Event]) -> Iterator[int]:
+    """Yield the events that a later line of the same file and run declares to be got over."""
+    got_over: set[tuple[int, int, str]] = set()
+    for index in range(len(events) - 1, -1, -1):
+        event = events[index]
+        for occurrence in (event.primary, *event.others):
+            if (event.file_index, event.run, occurrence.signature) in got_over:
+                yield index
+                break
+        if event.signature:
+            got_over.update((event.file_index, event.run, name) for name in event.signature.recovers)
 
 
 def _speaks(events: Sequence[Event], index: int) -> bool:

@@ -126,7 +126,8 @@ class Reading:
             self._exceptions.traceback(lines, gate.decode(), self._raw, self._number, window, self.near_end)
         elif self._bare_tried < self._limits.captures or self.near_end:
             self._bare_tried += 1
-            self._exceptions.bare(segments(window.parse(self._raw, self._number), gate.decode()))
+            lines = segments(window.parse(self._raw, self._number), gate.decode())
+            self._exceptions.bare(lines, self._raw, self._number, window)
         else:
             self.limit("exceptions", "There are very many error lines; not all were read as exceptions.")
 

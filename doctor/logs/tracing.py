@@ -14,7 +14,9 @@ from doctor.logs.line import Line
 from doctor.logs.window import Raw, Window
 from doctor.model.log import ExceptionBlock, Occurrence
 
+TRACEBACK_MARKER = "Traceback (most recent call last):"
 _LINES_READ = 4000
+_ROWS_ABOVE = 400
 
 
 class ExceptionGatherer:
@@ -46,13 +48,20 @@ class ExceptionGatherer:
             lines = chain(segments[place:], window.after(raw, number, _LINES_READ))
             self._add(self._reader.read(lines))
 
-    def bare(self, segments: Iterable[Line]) -> None:
-        """Read an exception that a line names without a traceback."""
+    def bare(self, segments: Iterable[Line], raw: Raw, number: int, window: Window) -> None:
+        """Read an exception that a line names without a traceback, or below one whose head was cut off."""
         for line in segments:
-            if not self._known(line):
-                block = bare(line)
-                if block is not None:
-                    self._add([msgspec.structs.replace(block, file=self._file)])
+            if self._known(line):
+                continue
+            block = bare(line)
+            if block is None:
+                continue
+            above = _rows_above(line, raw, number, window)
+            if above:
+                marker = msgspec.structs.replace(above[0], text=TRACEBACK_MARKER)
+                self._add(self._reader.read(chain([marker], above, [line], window.after(raw, number, _LINES_READ))))
+            else:
+                self._add([msgspec.structs.replace(block, file=self._file)])
 
     def _add(self, blocks: list[ExceptionBlock]) -> None:
         base = self._kept.count
@@ -81,6 +90,20 @@ class ExceptionGatherer:
             )
             for place, block in enumerate(kept)
         ]
+
+
+def _rows_above(line: Line, raw: Raw, number: int, window: Window) -> list[Line]:
+    """Return the traceback rows of the same writer just above an exception line, from the first frame on."""
+    rows: list[Line] = []
+    for above in window.preceding(raw, number, _ROWS_ABOVE):
+        if above.speaker.stream != line.speaker.stream:
+            continue
+        if not above.text.startswith("  ") and not above.text.lstrip().startswith('File "'):
+            break
+        rows.append(above)
+    rows.reverse()
+    first = next((at for at, row in enumerate(rows) if row.text.lstrip().startswith('File "')), len(rows))
+    return rows[first:]
 
 
 def enclosing(occurrences: Sequence[Occurrence], blocks: Sequence[ExceptionBlock]) -> list[Occurrence]:

@@ -90,10 +90,23 @@ class Window:
 
     def before(self, raw: Raw, number: int) -> Optional[tuple[Line, ...]]:
         """Return the messages on the physical line before ``raw``."""
+        above = self._above(raw)
+        return None if above is None else self.parse(above, number - 1)
+
+    def preceding(self, raw: Raw, number: int, count: int) -> Iterator[Line]:
+        """Yield the messages on the ``count`` physical lines before ``raw``, the nearest first."""
+        for back in range(1, count + 1):
+            above = self._above(raw)
+            if above is None:
+                return
+            raw = above
+            yield from reversed(self.parse(raw, number - back))
+
+    def _above(self, raw: Raw) -> Optional[Raw]:
         stop = raw.start - self.base - 1
         if stop <= 0 or self.data[stop] != 10:
             return None
         begin = self.data.rfind(b"\n", max(0, stop - _LINE_LOOK), stop) + 1
         if not begin and stop > _LINE_LOOK:
             return None
-        return self.parse(Raw(self.base + begin, self.base + stop, self.data[begin:stop], False), number - 1)
+        return Raw(self.base + begin, self.base + stop, self.data[begin:stop], False)

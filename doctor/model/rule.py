@@ -51,7 +51,9 @@ class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     ``patterns`` match lines; ``detector`` instead names a judgement over the numbers in the log
     (see ``doctor.engine.series``). ``opens`` names the tree to walk; ``cause`` settles the matter at once;
     a signature with neither is context that trees may ask about. ``sets`` are constant fields that the
-    signature adds to its captures (the operator, the back end, the device kind).
+    signature adds to its captures (the operator, the back end, the device kind). ``recovers`` names signatures
+    whose failure this line shows to have been got over (a retry with less, a fallback): what they reported before it
+    in the same file and run is then no cause of anything.
     """
 
     title: str
@@ -66,6 +68,7 @@ class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     sets: dict[str, Value] = {}
     opens: str = ""
     cause: str = ""
+    recovers: tuple[str, ...] = ()
     confidence: Confidence = Confidence.LIKELY
     examples: tuple[Example, ...] = ()
     near_misses: tuple[NearMiss, ...] = ()

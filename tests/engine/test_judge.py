@@ -9,7 +9,7 @@ from doctor.model.vocabulary import Confidence, Place, Role, Severity, Verdict, 
 from doctor.rulebook.book import FrameworkRule, Rulebook, StageRule
 
 
-def signature(name: str, role: Role = Role.INITIATING, severity: Severity = Severity.FATAL, **more: str) -> Signature:
+def signature(name: str, role: Role = Role.INITIATING, severity: Severity = Severity.FATAL, **more: object) -> Signature:
     return Signature(
         id=name,
         title=name,
@@ -66,6 +66,7 @@ def book() -> Rulebook:
         signature("job/child-failed", Role.WRAPPER, cause="job.child"),
         signature("net/peer", Role.CASCADE, cause="net.peer"),
         signature("hint", Role.ADVICE),
+        signature("memory/retried", Role.HARMLESS, Severity.INFO, recovers=("memory/oom",)),
     ]
     remedy = RemedyRule(
         do="Use less on {framework}.",
@@ -210,6 +211,14 @@ def test_what_the_job_outlived_only_warns() -> None:
     assert judgement.diagnoses[0].role is Place.WARNING
     later = judge([log(seen("disk/full", 95), exceptions=[raised(0, 40)], alive_lines=alive)], book())
     assert next((d.id, d.role) for d in later.diagnoses) == ("disk.full", Place.ROOT)
+
+
+def test_what_the_log_says_to_be_got_over_only_warns() -> None:
+    retried = judge([log(seen("memory/oom", 5), seen("memory/retried", 6))], book())
+    assert (retried.verdict, retried.diagnoses[0].role) == (Verdict.WARNINGS, Place.WARNING)
+    again = judge([log(seen("memory/oom", 5), seen("memory/retried", 6), seen("memory/oom", 9))], book())
+    assert again.verdict is Verdict.FAILED
+    assert again.diagnoses[0].evidence[0].line == 9
 
 
 def test_the_last_run_of_a_log_counts() -> None:

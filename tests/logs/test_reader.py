@@ -215,3 +215,13 @@ def test_progress_is_reported_in_full(tmp_path: Path) -> None:
     seen: list[int] = []
     assert read_log(Source(path=str(path)), MATCHER, on_bytes=seen.append).lines == 1_000_000
     assert sum(seen) == 5_000_000
+
+
+def test_a_traceback_whose_head_was_cut_off_keeps_its_frames() -> None:
+    log = read(
+        'ing the state\n  File "train.py", line 4, in main\n    load_model()\n'
+        '  File "/x/torch/serialization.py", line 387, in load\n    return _load(f)\nValueError: no\n'
+    )
+    assert [(block.type, block.line, [frame.function for frame in block.frames]) for block in log.exceptions] == [
+        ("ValueError", 6, ["main", "load"])
+    ]

@@ -48,6 +48,9 @@ def _signature(rule: Signature, book: Rulebook) -> Iterator[tuple[Path, str]]:
         yield ("opens",), f"there is no tree {rule.opens}"
     if rule.cause and rule.cause not in book.causes:
         yield ("cause",), f"there is no cause {rule.cause}"
+    for index, name in enumerate(rule.recovers):
+        if name not in book.signatures:
+            yield ("recovers", index), f"there is no signature {name}"
 
 
 def _tree(rule: Tree, book: Rulebook) -> Iterator[tuple[Path, str]]:
