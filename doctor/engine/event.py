@@ -62,13 +62,15 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 def read_events(
     log: LogFile, file_index: int, signatures: dict[str, Signature], findings: Iterable[Finding]
 ) -> list[Event]:
-    """Return the events of one log in file order."""
+    """Return the events of one log in file order; what stands in an ignored exception is none."""
     chains = _chains(log.exceptions)
-    events = [_of_cluster(cluster, chains, file_index, signatures) for cluster in _clusters(log, signatures)]
+    ignored = {block.index for block in log.exceptions if block.ignored}
+    clusters = [one for one in _clusters(log, signatures) if one[0].exception not in ignored]
+    events = [_of_cluster(cluster, chains, file_index, signatures) for cluster in clusters]
     explained = {block.index for event in events if _explains(event) for block in event.chain}
     heads = {chain[0].index: chain for chain in chains.values()}
     for chain in heads.values():
-        if not explained.intersection(block.index for block in chain):
+        if not chain[0].ignored and not explained.intersection(block.index for block in chain):
             events.append(_of_unknown(chain, file_index))
     judges = {signature.detector: signature for signature in signatures.values() if signature.detector}
     events += [_of_finding(f, file_index, judges[f.detector]) for f in findings if f.detector in judges]

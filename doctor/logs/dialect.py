@@ -81,6 +81,7 @@ _DIGIT = (
         rf"(?P<time>{stamp.ISO}) (?P<id>(?P<node>[\w.-]{{1,80}}) [\w./@-]{{1,60}}\[(?P<pid>\d{{1,8}})\]): ",
     ),
     Dialect("tensorflow", rf"(?P<time>{stamp.ISO}): (?P<letter>[IWEF]) {_SOURCE}\] ?"),
+    Dialect("fastchat", rf"(?P<time>{stamp.ISO}) \| (?P<level>{LEVELS}) *\| [\w./]{{1,60}} \| "),
     Dialect("loguru", rf"(?P<time>{stamp.ISO}) \| (?P<level>{LEVELS}) *\| [^\n]{{1,160}}? - "),
     Dialect(
         "logging_dash",

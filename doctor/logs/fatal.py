@@ -9,12 +9,12 @@ from doctor.logs.line import Line
 from doctor.model.log import ExceptionBlock
 
 UNKNOWN_GATES: tuple[bytes, ...] = (
-    b"Error: ", b"Exception: ", b"terminate called", b"  what():  ", b"Segmentation fault", b"Bus error",
+    b"Error: ", b"Exception: ", b"terminate called", b"uncaught exception", b"  what():  ", b"Segmentation fault", b"Bus error",
     b"(core dumped)", b"Illegal instruction", b"Floating point exception", b"Fatal Python error", b"*** SIG",
     b"Caught signal ", b"double free or corruption", b"free(): invalid", b"malloc(): ", b"munmap_chunk(): ",
     b"corrupted size vs. prev_size", b"stack smashing detected", b"panic: ", b"' panicked at ", b"FATAL", b"CRITICAL",
     b"Check failed: ", b"GGML_ASSERT", b"Assertion `", b"Assertion '", b"assert failed", b"Killed",
-    b": error: ", b"[E] Error[", b"[TensorRT-LLM][ERROR]",
+    b": error: ", b"[E] Error[", b"[TensorRT-LLM][ERROR]", b"error loading model: ", b"CUDA error: ", b"HIP error: ",
 )  # fmt: skip
 
 _MESSAGE_CHARACTERS = 6_000
@@ -29,6 +29,7 @@ _Rule = tuple[str, re.Pattern[str]]
 # Kind, and the place at the beginning of the message. The first group is what is shown; without one, the whole line.
 _RULES: tuple[_Rule, ...] = (
     ("terminate", re.compile(r"terminate called (?:after throwing an instance of '|without an active)")),
+    ("terminate", re.compile(r".{0,200}?terminating (?:due to|with) uncaught exception")),
     ("terminate", re.compile(r"\s{1,4}what\(\):  ")),
     ("segfault", re.compile(
         r"(?:bash: line \d+: +\d+ |[\w./-]{1,120}: line \d+: +\d+ )?Segmentation fault(?:\b|$)|"
@@ -50,6 +51,8 @@ _RULES: tuple[_Rule, ...] = (
     ("tensorrt", re.compile(r"(?:\[TRT(?:-LLM)?\] )?\[E\] Error\[\d{1,3}\]|\[TensorRT-LLM\]\[ERROR\] (?=\S)")),
     ("killed", re.compile(r"(?:[\w./-]{1,120}: line \d+: +\d+ )?Killed(?: {2,}\S.*)?$")),
     ("fatal-line", re.compile(r"\[?(?:FATAL|CRITICAL)(?:\]|[: ])(?=.*[a-z])")),
+    ("fatal-line", re.compile(
+        r"(?:[\w./-]{1,80}: )?error loading model: (?=\S)|[^'\"\n]{0,200}?(?:CUDA|HIP) error: (?=\S)")),
     ("launcher", re.compile(rf"(?:{_LAUNCHERS})(?: <[^>\n]{{1,80}}>)?: error: (?=\S)")),
 )  # fmt: skip
 _HARMLESS = re.compile(

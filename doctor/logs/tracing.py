@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from typing import Optional
 
 import msgspec
 
@@ -15,6 +17,7 @@ from doctor.logs.window import Raw, Window
 from doctor.model.log import ExceptionBlock, Occurrence
 
 TRACEBACK_MARKER = "Traceback (most recent call last):"
+_IGNORED = re.compile(r"Exception ignored (?:in|on)\b|Error in (?:atexit|sys\.(?:exitfunc|excepthook))")
 _LINES_READ = 4000
 _ROWS_ABOVE = 400
 
@@ -46,7 +49,8 @@ class ExceptionGatherer:
                 self.skipped += 1
                 continue
             lines = chain(segments[place:], window.after(raw, number, _LINES_READ))
-            self._add(self._reader.read(lines))
+            before = segments[:place] or window.before(raw, number) or ()
+            self._add(_introduced(self._reader.read(lines), before[-1] if before else None))
 
     def bare(self, segments: Iterable[Line], raw: Raw, number: int, window: Window) -> None:
         """Read an exception that a line names without a traceback, or below one whose head was cut off."""
@@ -90,6 +94,23 @@ class ExceptionGatherer:
             )
             for place, block in enumerate(kept)
         ]
+
+
+def _introduced(blocks: list[ExceptionBlock], before: Optional[Line]) -> list[ExceptionBlock]:
+    """Return a chain as the line above its first traceback puts it.
+
+    What Python ignores ("Exception ignored in: …", "Error in atexit…") ended nothing. A traceback that the log's end
+    cuts off has no message of its own, but loggers print one above it.
+    """
+    if before is None or not blocks:
+        return blocks
+    if _IGNORED.match(before.text):
+        return [msgspec.structs.replace(block, ignored=True) for block in blocks]
+    if not blocks[0].type and before.level in ("ERROR", "CRITICAL", "FATAL") and before.text:
+        blocks[0] = msgspec.structs.replace(
+            blocks[0], type="error", message=before.text, first_line=before.number, line=before.number
+        )
+    return blocks
 
 
 def _rows_above(line: Line, raw: Raw, number: int, window: Window) -> list[Line]:

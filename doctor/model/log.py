@@ -56,7 +56,8 @@ class ExceptionBlock(msgspec.Struct, frozen=True, kw_only=True):
     """One traceback (or a bare exception line), with its place in a chain.
 
     ``first_line`` is its ``Traceback`` line, ``line`` the line with type and message. ``chained_to`` is the
-    index of the block printed before it that it was raised from or during the handling of.
+    index of the block that it was raised from or during the handling of. ``ignored`` marks what the interpreter
+    itself says to have ignored, in finalisers and at exit.
     """
 
     index: int
@@ -67,6 +68,7 @@ class ExceptionBlock(msgspec.Struct, frozen=True, kw_only=True):
     message: str
     frames: tuple[Frame, ...] = ()
     chained_to: Optional[int] = None
+    ignored: bool = False
     run: int = 0
     speaker: Speaker = Speaker()
     time: Optional[float] = None
