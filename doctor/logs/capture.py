@@ -70,9 +70,10 @@ def find(wording: Wording, line: Line, raw: Raw, number: int, window: Window, *,
     """Return what a wording finds in a message: on its line, over its following lines, or rejoined."""
     text = line.text
     if wording.pattern.lines > 1:
-        text = "\n".join(
-            [text, *(each.text for each in _following(line, raw, number, window, wording.pattern.lines - 1))]
-        )
+        here = window.parse(raw, number)
+        glued = here[here.index(line) + 1 :] if line in here else ()  # what others printed on the same row
+        more = [*glued, *_following(line, raw, number, window, wording.pattern.lines - 1)]
+        text = "\n".join([text, *(each.text for each in more[: wording.pattern.lines - 1])])
     found = wording.search(text)
     if not rejoin or (found is not None and found.complete):
         return found

@@ -9,9 +9,9 @@ from doctor.logs.line import Line
 from doctor.model.log import ExceptionBlock
 
 UNKNOWN_GATES: tuple[bytes, ...] = (
-    b"Error: ", b"Exception: ", b"terminate called", b"uncaught exception", b"  what():  ", b"Segmentation fault", b"Bus error",
-    b"(core dumped)", b"Illegal instruction", b"Floating point exception", b"Fatal Python error", b"*** SIG",
-    b"Caught signal ", b"double free or corruption", b"free(): invalid", b"malloc(): ", b"munmap_chunk(): ",
+    b"Error: ", b"Exception: ", b"terminate called", b"uncaught exception", b"  what():  ", b"Segmentation fault",
+    b"Bus error", b"(core dumped)", b"Illegal instruction", b"Floating point exception", b"Fatal Python error",
+    b"*** SIG", b"Caught signal ", b"double free or corruption", b"free(): invalid", b"malloc(): ", b"munmap_chunk(): ",
     b"corrupted size vs. prev_size", b"stack smashing detected", b"panic: ", b"' panicked at ", b"FATAL", b"CRITICAL",
     b"Check failed: ", b"GGML_ASSERT", b"Assertion `", b"Assertion '", b"assert failed", b"Killed",
     b": error: ", b"[E] Error[", b"[TensorRT-LLM][ERROR]", b"error loading model: ", b"CUDA error: ", b"HIP error: ",

@@ -9,7 +9,9 @@ from doctor.model.vocabulary import Confidence, Place, Role, Severity, Verdict, 
 from doctor.rulebook.book import FrameworkRule, Rulebook, StageRule
 
 
-def signature(name: str, role: Role = Role.INITIATING, severity: Severity = Severity.FATAL, **more: object) -> Signature:
+def signature(
+    name: str, role: Role = Role.INITIATING, severity: Severity = Severity.FATAL, **more: object
+) -> Signature:
     return Signature(
         id=name,
         title=name,
